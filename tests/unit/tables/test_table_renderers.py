@@ -134,18 +134,19 @@ def test_no_difference_from_the_paper_where_data_or_sizes_are_others():
     shown = table.cells[table.cells[""].str.startswith("Δ")]
     assert len(shown) == 4
     assert "–" not in shown.to_string()
-    runs, note, _ = table.notes
+    runs, difference, note, _ = table.notes
+    assert difference.startswith("Δ: ours less the paper's")
     assert runs.startswith("The paper's numbers: over 5 runs, with the population form")
     assert note.startswith("Not comparable")
     assert note.endswith(": digits (stand-in for MNIST)")
-    assert len(typeset(table2, cells(), SETTINGS).notes) == 2
+    assert len(typeset(table2, cells(), SETTINGS).notes) == 3
 
 
 def test_bold_are_the_best_regimes_of_a_line_within_a_standard_deviation():
     rows = cells()
     rows.loc[rows["regime"] == "flnpf", ["last_mean", "last_spread"]] = [98.0, 0.5]
-    for name, mean in (("relu", 97.5), ("dlnpf", 97.49)):
-        rows.loc[rows["regime"] == name, ["last_mean", "last_spread"]] = [mean, 9.0]
+    rows.loc[rows["regime"] == "relu", ["last_mean", "last_spread"]] = [97.2, 0.875]
+    rows.loc[rows["regime"] == "dlnpf", ["last_mean", "last_spread"]] = [97.4, 0.5]
     table = typeset(table2, rows, SETTINGS)
     by_line = table.bold.assign(line=table.cells[""]).groupby("line").sum()
     assert by_line.loc["ours, last epoch"][LEARNT].tolist() == [0, 6, 6]
@@ -155,6 +156,12 @@ def test_bold_are_the_best_regimes_of_a_line_within_a_standard_deviation():
     rows["last_spread"] = float("nan")  # single runs
     bold = typeset(table2, rows, SETTINGS).bold.assign(line=table.cells[""]).groupby("line").sum()
     assert bold.loc["ours, last epoch"][LEARNT].tolist() == [0, 6, 0]
+
+
+def test_a_spread_of_zero_is_explained():
+    rows = cells()
+    rows.loc[0, "cross_fitted_spread"] = 0.0
+    assert "± 0.00: all runs have the same accuracy" in typeset(table2, rows, SETTINGS).notes
 
 
 def test_a_limit_is_held_against_the_networks_it_belongs_to():

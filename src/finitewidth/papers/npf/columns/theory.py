@@ -143,7 +143,15 @@ NETWORKS = integer("networks", "number of networks")
 IDEAL_SUM = number(
     "sum", "sum of the eigenvalues of the expected kernel over the depth, up to this one"
 )
-ROW_KIND = text("panel", "kind of row: spectrum, errors, or best depth of the paper")
+SHORTFALL = number(
+    "shortfall",
+    "number of the eigenvalue, less the sum: distance to the line of the identity matrix",
+    missing="the last eigenvalue, at which all curves meet the line",
+)
+ROW_KIND = text(
+    "panel", "kind of row: spectrum, errors (mean over runs), run, or best depth of the paper"
+)
+RUN_OF_CURVE = number("run", "number of the run", missing="a mean over runs, or the paper's depth")
 OURS_OR_PAPER = shared.SOURCE
 
 # The figure of fixed gates

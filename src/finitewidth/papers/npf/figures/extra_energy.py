@@ -52,10 +52,11 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     _epochs(right, rows[rows["panel"] == "top"])
     for axis in (left, right):
         axis.set(ylabel=r"share of $\Vert y\Vert^2$", ylim=(0, 1.03))
-    middle.legend(loc="lower right")  # cumulative curves leave this corner free
     middle.set(ylabel=r"$\sum_{i\leq k} \langle y, u_i\rangle^2 / \rho_i$")
     if (rows["nu"] > 0).any():  # dead networks have no nu
-        middle.set_yscale("log")
+        middle.set_ylim(bottom=0)
+    epochs, _ = left.get_legend_handles_labels()
+    style.legend_above(figure, epochs)
     titles = ["labels in eigenvectors", r"the same, part of $\nu_t$", "while ReLU learns"]
     style.title_panels((left, middle, right), titles)
     return figure

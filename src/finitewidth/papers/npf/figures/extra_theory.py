@@ -34,6 +34,7 @@ BOUNDS = {
     "d2": ("in units of $d^2$ (Theorem 2.3 of dgn)", r"Var$[K(s,s)]\ w\,/\,d^2$"),
 }
 BRIGHTEST = 0.55  # of the colour scale; brighter ones are too pale on white
+WIDTHS = "plasma"  # colour scale of the widths, which is not that of the depths
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -142,7 +143,8 @@ def _variances(axis: Axes, rows: pd.DataFrame) -> None:
     opened = rows[rows["gates"] == "open"]
     exact = opened[opened["curve"] == "exact"]
     drawn = opened[opened["curve"] == "drawn"]
-    for width, colour in style.shades(exact["width"], bright=BRIGHTEST).items():
+    widths = style.shades(exact["width"], name=WIDTHS, bright=BRIGHTEST)
+    for width, colour in widths.items():
         curve = exact[exact["width"] == width]
         axis.plot(curve["depth"], curve["variance"], "-", color=colour, label=f"$w$ = {width:g}")
         dots = drawn[drawn["width"] == width]

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from finitewidth.common.number_words import listed
-from finitewidth.figures import diagrams
+from finitewidth.figures import diagrams, style
 from finitewidth.figures.diagrams import ACTIVE, FAINT, INK, LINES, SMALL, Place, Unit, Units
 from finitewidth.papers.npf.columns import concepts as columns
 from finitewidth.records.tables import Table
@@ -245,8 +245,12 @@ def _overlap(axis: Axes, centre: Place, rows: pd.DataFrame) -> None:
         )
     both = overlap.query("example == 1 and other == 2").iloc[0]
     shared = _path_names(list(_of_kind(rows, "shared path")["path"].astype(int)))
-    diagrams.write(axis, (x, y - 0.37), f"$x_1$ and $x_2$ share {shared}:")
-    diagrams.write(axis, (x, y - 0.53), rf"$\Lambda(1, 2) = {both['value']:g}$ per input node")
+    lines = (
+        f"$x_1$ and $x_2$ share {shared}:",
+        rf"$\Lambda(1, 2) = {both['value']:g}$ per input node",
+    )
+    for number, line in enumerate(lines):
+        diagrams.write(axis, (x, y - 0.37 - 0.16 * number), line, size=style.TEXT)
 
 
 def _path_names(paths: Sequence[int]) -> str:

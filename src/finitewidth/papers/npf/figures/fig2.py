@@ -210,7 +210,7 @@ def _equations(axis: Axes, rows: pd.DataFrame) -> None:
             y -= step * (1.2 if is_high else 1)
             diagrams.write(axis, (x, y), name, size=SMALL, across="left", colour="0.35")
             diagrams.write(axis, (x + 0.8, y), f"${_mathtext(formula)}$", size=LARGE, across="left")
-            y -= step * 0.35 * is_high
+            y -= step * 0.55 * is_high
         left += 3.4
 
 

@@ -16,6 +16,7 @@ from finitewidth.papers.npf.columns import networks as columns
 from finitewidth.papers.npf.figures import nu_panel
 from finitewidth.records.tables import Table
 from finitewidth.settings.sections import Section
+from finitewidth.tables.numbers import runs_said
 
 TABLE = Table(
     columns.PANEL_SHOWN,
@@ -114,10 +115,20 @@ def draw(rows: pd.DataFrame, settings: Look) -> Figure:
         axis.set(xlabel="stage")
     nu_panel.draw_nu(middle, rows[rows["panel"] == "nu"])
     _sizes(right, rows[rows["panel"] == "sizes"], settings.networks)
-    kernels = f"kernels, {settings.decoupled} learns"
-    titles = ["stages, ours", "paper (CIFAR-10)", r"$\nu$, ReLU learns", kernels]
+    titles = [
+        f"ours, {_runs_of(stages[stages['source'] == 'ours'])}",
+        "paper (CIFAR-10)",
+        f"ReLU learns, {_runs_of(rows[rows['panel'] == 'nu'])}",
+        f"{settings.decoupled} learns, {_runs_of(rows[rows['panel'] == 'sizes'])}",
+    ]
     style.title_panels(axes, titles)
     return figure
+
+
+def _runs_of(rows: pd.DataFrame) -> str:
+    """The number of runs in the means of a panel: ``5 runs``, ``2 to 3 runs`` or ``no run``."""
+    counts = rows["runs"].dropna()
+    return runs_said(counts).removeprefix("over ") if counts.any() else "no run"
 
 
 def _stages(axis: Axes, rows: pd.DataFrame) -> None:
@@ -214,5 +225,5 @@ def _sizes(axis: Axes, rows: pd.DataFrame, networks: Sequence[str]) -> None:
         )
     if rows["size"].min() > 0:  # all sizes are 0 for the output softmax_sum
         axis.set_yscale("log")
-    axis.set(xlabel="epoch", ylabel="size")
+    axis.set(xlabel="epoch", ylabel="size of the kernel")
     _legend(axis, length=2.2, size=style.TEXT)

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from finitewidth.figures import diagrams
+from finitewidth.figures import diagrams, style
 from finitewidth.figures.diagrams import INK, LARGE, LINES, PALE, PLAIN, SMALL
 from finitewidth.papers.npf.columns import concepts as columns
 from finitewidth.records.tables import Table
@@ -120,7 +120,8 @@ def _gates(axis: Axes, x: float, places: Places, layer: int) -> None:
         diagrams.arrow(axis, (bus, height), (side, height), colour=GATES, width=1.4)
     between = places.feature - places.block / 2 - BETWEEN / 2
     name = rf"$G_x(\cdot, {layer})$"
-    diagrams.write(axis, (bus + 0.06, between), name, across="left", colour=GATES)
+    place = (bus + 0.06, between)
+    diagrams.write(axis, place, name, size=style.TEXT, across="left", colour=GATES)
 
 
 def _forward(axis: Axes, places: Places) -> None:

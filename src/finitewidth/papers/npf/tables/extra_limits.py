@@ -7,7 +7,7 @@ import pandas as pd
 
 from finitewidth.papers.npf.columns import theory as columns
 from finitewidth.records.tables import Table
-from finitewidth.tables.numbers import plain, uncertain, whole
+from finitewidth.tables.numbers import plain, uncertain
 from finitewidth.tables.typeset import Typeset
 
 TABLE = Table(
@@ -53,7 +53,7 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     notes = []
     for (networks, width), group in rows.groupby(["networks", "width"], sort=False):
         depths = ", ".join(map(str, sorted(group["depth"].unique())))
-        notes.append(f"d = {depths}: {whole(networks)} networks of width w = {whole(width)}")
+        notes.append(f"d = {depths}: {networks:,} networks of width w = {width:,.0f}")
     return Typeset(
         pd.DataFrame(lines), title, tuple(notes), spans=("weights",), variables=("d", "w")
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import nan
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from finitewidth.data.catalogue import ROLES
@@ -50,7 +51,10 @@ TITLES = {
 REGIMES = {"npf": TITLES, "npf0": TITLES | {"dlnpf": "DNPFL"}}
 # the earlier version prints these networks and regimes, which learn their gates, in bold
 BOLD = {"npf0": (("FC/Adam", "VCONV/Adam", "GCONV/SGD", "GCONV/Adam"), ("dlnpf", "flnpf", "relu"))}
-BOLD_NOTE = "Bold, in each of our lines: the best, and all at most its standard deviation below it"
+BOLD_NOTE = (
+    "Bold, in each of our lines: the best, and all that are below it by at most the larger of both "
+    "standard deviations"
+)
 HEAD = ("network", "optimiser", "data")
 OURS = {
     "best_test": "ours, best epoch",
@@ -120,12 +124,14 @@ def _printed_numbers(row: Mapping[str, Any]) -> dict[str, Any]:
 def _bold(rows: pd.DataFrame, paper: str) -> pd.Series:
     """Whether each number is bold: our best regimes of a line, and what the paper prints so.
 
-    The best are the highest mean and all that lie at most its standard deviation below it.
+    The best are the highest mean and all that lie below it by at most the larger of both standard
+    deviations.
     """
     line = [rows[name] for name in ("network", "optimiser", "epoch")]
     best = rows["mean"].groupby(line).transform("max")
-    spread_of_best = rows["standard_deviation"].where(rows["mean"] == best)
-    least = best - spread_of_best.groupby(line).transform("max").fillna(0)
+    spread = rows["standard_deviation"].fillna(0)
+    spread_of_best = spread.where(rows["mean"] == best).groupby(line).transform("max")
+    least = best - np.maximum(spread, spread_of_best)
     names, regimes = BOLD.get(paper, ((), ()))
     name = rows["network"] + "/" + rows["optimiser"]
     printed = name.isin(names) & rows["regime"].isin(regimes)
@@ -201,6 +207,10 @@ def _notes(rows: pd.DataFrame) -> Iterator[str]:
     if (rows["runs"][ours] == 1).any():
         yield "A number of ours without ± is of a single run"
     compared = rows[ours].groupby("data", sort=False)["compared"].any()
+    if compared.any():
+        yield "Δ: ours less the paper's, in percentage points, and in combined standard errors (SE)"
+    if (rows["standard_deviation"][ours] == 0).any():
+        yield "± 0.00: all runs have the same accuracy"
     if names := ", ".join(compared.index[~compared]):
         yield f"Not comparable with the paper's numbers, by data or sizes: {names}"
 
