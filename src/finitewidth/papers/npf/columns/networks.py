@@ -108,7 +108,7 @@ DIFFERENCE_SE_SHOWN = number(
 )
 BOLD = integer(
     "bold",
-    "1 for our highest mean of a line, for all means below it by at most the larger of both standard "
+    "1 for our highest mean of a line, for all below it by at most the larger of both standard "
     "deviations, and for what the paper prints in bold; else 0",
 )
 LOWEST_TRAIN_SHOWN = number(

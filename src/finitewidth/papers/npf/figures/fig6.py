@@ -31,7 +31,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw the sums, and their distance below the line of the identity, which tells depths apart."""
+    """Draw the sums, and their distance below the line of the identity."""
     figure, (left, right) = style.subplots(1, 2, height=2.3)
     looks = by_depth.looks(rows["depth"])
     by_depth.spectra(left, rows, looks)

@@ -136,5 +136,5 @@ def _row(panels: Sequence[Axes], rows: pd.DataFrame, looks: by_depth.Looks) -> l
     return [
         f"spectrum, {by_depth.runs_of(spectrum)}",
         "geometric mean, runs" if shows_runs else "geometric mean ± 2 s.e.",
-        "mean of errors, runs" if shows_runs else "mean of errors",
+        "mean, runs" if shows_runs else "mean of errors",
     ]
