@@ -45,14 +45,14 @@ def learnt(accuracies, nu=(9.0, 4.0), ratio=2.0, trained=1):
 @pytest.mark.parametrize(
     ("rows", "settings", "words"),
     [
-        (learnt([0.5, 0.6]), PERCENT, "rises with the stage: 50.0 ± 1.0 % with those of stage 0"),
+        (learnt([0.5, 0.6]), PERCENT, "rises with the stage of its training: 50.0 ± 1.0 %"),
         (
             learnt([0.5, 0.6]),
             PERCENT,
             "ReLU networks have 95.0 ± 2.0 % (± standard deviation over 3",
         ),
         (learnt([0.5, 0.6]), FRACTION, "0.500 ± 0.010 with those of stage 0 and 0.600 ± 0.010"),
-        (learnt([0.5, 0.6, 0.4]), PERCENT, "rises with the stage, but not from 1 to 2"),
+        (learnt([0.5, 0.6, 0.4]), PERCENT, "with the stage of its training, but not from 1 to 2"),
         (
             learnt([0.6, 0.5]),
             PERCENT,
@@ -160,9 +160,9 @@ PRINTED = [50.0, 51.0, 60.0, 61.0, 62.0]
         (
             accuracies([50.0, 51.0, 63.0, 61.0, 62.0], PRINTED),
             "npf",
-            "First in a row, at the epoch of the best test accuracy, is DLNPF in 1, in 1 of 1 by "
-            "more than a standard deviation; the paper has ReLU in 1. All learnt gates are above "
-            "both kinds of random gates in 1 of 1 rows, and in 1 of 1 of the paper's.",
+            "First in a row of Table 2, at the epoch of the best test accuracy, is DLNPF in 1, in "
+            "1 of 1 by more than a standard deviation; the paper has ReLU in 1. All learnt gates are "
+            "above both kinds of random gates in 1 of 1 rows, and in 1 of 1 of the paper's.",
         ),
         (accuracies([50.0, 51.0, 63.0, 61.0, 62.0], PRINTED), "npf0", "is DNPFL in 1"),
         (accuracies([64.0, 51.0, 63.0, 61.0, 62.0], PRINTED), "npf", "random gates in 0 of 1 rows"),
@@ -266,7 +266,7 @@ def fixed_gates(drawn=1.05, power=3.0, depths=(4, 8), own=True):
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (fixed_gates(), "2 of 2 drawn errors are within 3 standard errors of the exact formula"),
+        (fixed_gates(), "2 of 2 drawn errors of the tangent kernel are within 3 standard"),
         (fixed_gates(drawn=2.0), "0 of 2 drawn errors"),
         (
             fixed_gates(),
@@ -305,8 +305,8 @@ def energy(shares, nu=(9.0, 4.0)):
     [
         (
             energy({1: (0.0, 0.1), 2: (0.5, 0.9)}),
-            "the share of the labels in the first 2 eigenvectors of the path kernel changes most; "
-            "it grows from 50 ± 10 % at epoch 0 to 90 ± 10 % at epoch 50",
+            "the share of the squared norm of the labels in the first 2 eigenvectors of the path "
+            "kernel changes most; it grows from 50 ± 10 % at epoch 0 to 90 ± 10 % at epoch 50",
         ),
         (
             energy({1: (0.5, 0.1)}),

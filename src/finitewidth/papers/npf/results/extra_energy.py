@@ -22,10 +22,12 @@ def result(rows: pd.DataFrame, settings: Mapping[str, Any]) -> str:
     count = changes.abs().idxmax()
     vectors = "eigenvector alone" if count == 1 else f"{count} eigenvectors"
     grows = "grows" if changes[count] > 0 else "does not grow:"
+    from_share = _share(before.loc[count])
+    to_share = _share(after.loc[count])
     return (
-        f"While a ReLU network learns, the share of the labels in the first {vectors} of the path "
-        f"kernel changes most; it {grows} from {_share(before.loc[count])} at epoch {start:g} to "
-        f"{_share(after.loc[count])} at epoch {end:g} (± standard deviation over runs){_nu(rows)}."
+        "While a ReLU network learns, the share of the squared norm of the labels in the first "
+        f"{vectors} of the path kernel changes most; it {grows} from {from_share} at epoch "
+        f"{start:g} to {to_share} at epoch {end:g} (± standard deviation over runs){_nu(rows)}."
     )
 
 

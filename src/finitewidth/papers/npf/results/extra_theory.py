@@ -35,9 +35,9 @@ def _errors(rows: pd.DataFrame) -> str:
     own = widest[widest["gates"] == "own"]["error"]
     beside = f", while networks with gates of their own keep {_range(own)}" if len(own) else ""
     return (
-        f"With gates independent of the values, {near} of {len(both)} drawn errors are within "
-        f"{FAR:g} standard errors of the exact formula, and at width {width:g} the errors "
-        f"are {falls}{beside}."
+        f"With gates independent of the values, {near} of {len(both)} drawn errors of the tangent "
+        f"kernel are within {FAR:g} standard errors of the exact formula, and at width "
+        f"{width:g} the errors are {falls}{beside}."
     )
 
 

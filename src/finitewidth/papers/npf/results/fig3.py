@@ -31,8 +31,9 @@ def _stages(rows: pd.DataFrame, unit: str) -> str:
     beside = f"; ReLU networks have {_accuracy(relu.iloc[0], unit)}" if len(relu) else ""
     untrained = ", with networks that are not all trained" if (curve["trained"] == 0).any() else ""
     return (
-        f"The test accuracy with fixed gates {_steps(curve)}: {_accuracy(first, unit)} with those "
-        f"of stage {first['stage']:g} and {_accuracy(last, unit)} with those of stage "
+        "The test accuracy of GCONV networks with the fixed gates of a ReLU network "
+        f"{_steps(curve)}: {_accuracy(first, unit)} with those of stage "
+        f"{first['stage']:g} and {_accuracy(last, unit)} with those of stage "
         f"{last['stage']:g}{beside} (± standard deviation {runs_said(curve['runs'])}{untrained})."
     )
 
@@ -41,13 +42,13 @@ def _steps(curve: pd.DataFrame) -> str:
     """In which steps from stage to stage the mean accuracy rises."""
     rises = curve["accuracy"].diff().iloc[1:] > 0
     if rises.all():
-        return "rises with the stage"
+        return "rises with the stage of its training"
     if not rises.any():
         return "rises at no stage, while the paper has later gates do better"
     stages = curve["stage"]
     steps = zip(stages, stages.iloc[1:], rises, strict=False)
     failing = [f"from {first:g} to {second:g}" for first, second, rise in steps if not rise]
-    return f"rises with the stage, but not {listed(failing)}"
+    return f"rises with the stage of its training, but not {listed(failing)}"
 
 
 def _accuracy(row: pd.Series, unit: str) -> str:

@@ -25,8 +25,8 @@ def result(rows: pd.DataFrame, settings: Look) -> str:
     learnt = _learnt_wins(ours)
     firsts = _firsts(ours, titles)
     return (
-        f"First in a row, at the epoch of the best test accuracy{images}, is {firsts}, in {clear} "
-        f"of {count} by more than a standard deviation; the paper has "
+        f"First in a row of Table 2, at the epoch of the best test accuracy{images}, is {firsts}, "
+        f"in {clear} of {count} by more than a standard deviation; the paper has "
         f"{_firsts(printed, titles)}. All learnt gates are above both kinds of random gates in "
         f"{learnt} of {count} rows, and in {_learnt_wins(printed)} of "
         f"{printed.groupby(ROW).ngroups} of the paper's."
