@@ -161,8 +161,8 @@ PRINTED = [50.0, 51.0, 60.0, 61.0, 62.0]
             accuracies([50.0, 51.0, 63.0, 61.0, 62.0], PRINTED),
             "npf",
             "First in a row of Table 2, at the epoch of the best test accuracy, is DLNPF in 1, in "
-            "1 of 1 by more than a standard deviation; the paper has ReLU in 1. All learnt gates are "
-            "above both kinds of random gates in 1 of 1 rows, and in 1 of 1 of the paper's.",
+            "1 of 1 by more than a standard deviation; the paper has ReLU in 1. All learnt gates "
+            "are above both kinds of random gates in 1 of 1 rows, and in 1 of 1 of the paper's.",
         ),
         (accuracies([50.0, 51.0, 63.0, 61.0, 62.0], PRINTED), "npf0", "is DNPFL in 1"),
         (accuracies([64.0, 51.0, 63.0, 61.0, 62.0], PRINTED), "npf", "random gates in 0 of 1 rows"),
