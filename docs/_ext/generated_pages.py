@@ -11,6 +11,7 @@ import api_pages
 import example_pages
 import paper_pages
 import setting_pages
+import statement_pages
 from sphinx.application import Sphinx
 
 from finitewidth.report.build import LICENCES, licences
@@ -31,6 +32,7 @@ def write_all(root: Path, folder: Path) -> None:
     paper_pages.write(root, folder)
     api_pages.write(folder)
     setting_pages.write(root, folder)
+    statement_pages.write(root, folder)
     example_pages.write(root, folder)
 
 

@@ -23,6 +23,7 @@ from finitewidth.report.build import Page, Section
 from finitewidth.report.downloads import Download, Downloads
 from finitewidth.report.findings import Artifact, Findings, Paper
 from finitewidth.report.jobs import Job, all_upstream, upstream
+from finitewidth.report.statements import checked_statements, count_of_missing
 
 DPI = 300  # of the pictures
 COLUMN = 3.5  # inches; wider figures have several panels beside each other
@@ -159,7 +160,7 @@ def _put_all(files: Iterable[str], downloads: Downloads) -> list[Download]:
 
 
 def paper_page(paper: Paper, findings: Findings, downloads: Downloads) -> Page:
-    """Return the page of a paper: tables and figures, numbers in the text, and its jobs."""
+    """Return the page of a paper: its results, numbers in the text, statements, and jobs."""
     name = paper.name
     head = _rendered("paper.html", paper=paper, pictures=_pictures(paper.artifacts, downloads))
     sections = [Section(html=head)]
@@ -169,8 +170,18 @@ def paper_page(paper: Paper, findings: Findings, downloads: Downloads) -> Page:
     if in_text:
         html = _rendered("numbers.html", numbers=in_text)
         sections.append(Section(html=html, title="Numbers in the text", anchor=f"{name}-text"))
+    sections += _statements(name, findings)
     sections += _experiments(name, findings, downloads)
     return Page(name=name, title=paper.title, label=paper.short, sections=tuple(sections))
+
+
+def _statements(paper: str, findings: Findings) -> list[Section]:
+    """Return the section of the numbered statements of a paper; none if none is listed."""
+    rows = checked_statements(paper, findings)
+    if not rows:
+        return []
+    html = _rendered("statements.html", rows=rows, missing=count_of_missing(rows))
+    return [Section(html=html, title="Numbered statements", anchor=f"{paper}-statements")]
 
 
 def errata_page(findings: Findings, downloads: Downloads) -> Page:

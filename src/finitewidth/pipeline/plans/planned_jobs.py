@@ -200,6 +200,7 @@ class PlannedJobs:
 
     def _report_plan(self) -> JobPlan:
         makers = self._makers_of_the_report()
+        texts = [text_file(paper, "statements") for paper in self._plan.paper_names]
         parameters = {
             "settings": self._plan.report_input.settings(),
             "jobs": self._reported_jobs(),
@@ -213,7 +214,7 @@ class PlannedJobs:
             inputs={"results": list(makers), "citations": "CITATION.cff"},
             makers=makers,
             parameters=plain(parameters),
-            code=self._code_of("finitewidth.report.job", script="report"),
+            code=self._code_of("finitewidth.report.job", script="report", texts=texts),
         )
 
     def _makers_of_the_report(self) -> dict[str, str]:
