@@ -6,7 +6,6 @@ from finitewidth.declarations.papers import Paper, read_papers
 from finitewidth.declarations.statements import (
     CLAIM,
     ERRATUM,
-    MISSING,
     TEST,
     Check,
     Statement,
@@ -17,9 +16,9 @@ from finitewidth.report.formulas import in_markdown
 
 INTRODUCTION = """# Statements of the papers
 
-Every theorem, lemma, proposition and definition of the papers, and every numbered equation that
-states something of its own, in our words, with what checks it. Steps of derivations and definitions
-of plain notation are left out. The rows are `src/finitewidth/papers/*/statements.yaml`.
+The theorems, lemmas, propositions and corollaries of the papers, and the definitions, remarks and
+numbered equations that state something of their own: each in our words, with what checks it. Steps
+of derivations and plain notation are left out. The rows are `src/finitewidth/papers/*/statements.yaml`.
 
 - A *claim* is judged by every run; the report has its verdict, also beside the statement on the
   page of its paper.
@@ -48,16 +47,18 @@ def _counts(papers: list[Paper]) -> list[str]:
     lines = [
         "A statement may have several checks.",
         "",
-        "| paper | statements | with a claim | with an erratum | with a test | missing a check |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| paper | statements | claim | erratum | test | checked in part | not checked |",
+        "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for paper in papers:
         statements = statements_of(paper.name)
-        counts = [str(len(statements))]
-        for kind in (CLAIM, ERRATUM, TEST, MISSING):
-            with_kind = [each for each in statements if each.checks_of(kind)]
-            counts.append(str(len(with_kind)))
-        lines.append(f"| `{paper.name}` | {' | '.join(counts)} |")
+        counts = [len(statements)]
+        for kind in (CLAIM, ERRATUM, TEST):
+            counts.append(sum(bool(each.checks_of(kind)) for each in statements))
+        counts.append(sum(each.lacks_a_part for each in statements))
+        counts.append(sum(not each.is_checked for each in statements))
+        cells = " | ".join(str(count) for count in counts)
+        lines.append(f"| `{paper.name}` | {cells} |")
     return [*lines, ""]
 
 

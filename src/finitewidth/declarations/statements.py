@@ -77,6 +77,16 @@ class Statement:
         if not self.checks:
             raise ValueError("there are no checks; write missing: <reason>")
 
+    @property
+    def is_checked(self) -> bool:
+        """Whether it is checked, if only in part."""
+        return any(check.kind != MISSING for check in self.checks)
+
+    @property
+    def lacks_a_part(self) -> bool:
+        """Whether it is checked, but a part of it is not."""
+        return self.is_checked and any(check.kind == MISSING for check in self.checks)
+
     def checks_of(self, kind: str) -> list[str]:
         """The values of its checks of a kind, such as the ids of its errata."""
         return [check.value for check in self.checks if check.kind == kind]

@@ -23,7 +23,7 @@ from finitewidth.report.build import Page, Section
 from finitewidth.report.downloads import Download, Downloads
 from finitewidth.report.findings import Artifact, Findings, Paper
 from finitewidth.report.jobs import Job, all_upstream, upstream
-from finitewidth.report.statements import checked_statements, count_of_missing
+from finitewidth.report.statements import checked_statements
 
 DPI = 300  # of the pictures
 COLUMN = 3.5  # inches; wider figures have several panels beside each other
@@ -180,7 +180,7 @@ def _statements(paper: str, findings: Findings) -> list[Section]:
     rows = checked_statements(paper, findings)
     if not rows:
         return []
-    html = _rendered("statements.html", rows=rows, missing=count_of_missing(rows))
+    html = _rendered("statements.html", rows=rows)
     return [Section(html=html, title="Numbered statements", anchor=f"{paper}-statements")]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from finitewidth.claims.verdicts import HOLDS
-from finitewidth.declarations.statements import CLAIM, ERRATUM, MISSING, TEST, Check, statements_of
+from finitewidth.declarations.statements import CLAIM, ERRATUM, TEST, Check, statements_of
 from finitewidth.report.findings import NOT_MADE, Findings
 
 
@@ -40,12 +40,3 @@ def _checked(
     elif check.kind == TEST:
         result = HOLDS
     return {"kind": check.kind, "words": check.words, "result": result, "href": href}
-
-
-def count_of_missing(rows: list[dict[str, Any]]) -> int:
-    """How many of the statements lack a check, in whole or in part."""
-    missing = 0
-    for row in rows:
-        kinds = [check["kind"] for check in row["checks"]]
-        missing += MISSING in kinds
-    return missing

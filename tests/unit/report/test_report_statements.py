@@ -49,6 +49,13 @@ def test_a_test_is_named_by_its_sentence(rows):
     assert check["result"] == verdicts.HOLDS
 
 
-def test_a_statement_that_lacks_a_part_of_its_checks_is_counted(rows):
-    assert rows[2]["checks"][1]["result"] == ""
-    assert statements.count_of_missing(rows) == 1
+def test_a_missing_check_has_a_reason_and_no_result(rows):
+    _, missing = rows[2]["checks"]
+    assert (missing["words"], missing["result"]) == ("no time", "")
+
+
+def test_statements_are_checked_wholly_in_part_or_not_at_all(rows):
+    whole, _, part = (row["statement"] for row in rows)
+    none = statement(Check("missing", "no time"))
+    assert [each.is_checked for each in (whole, part, none)] == [True, True, False]
+    assert [each.lacks_a_part for each in (whole, part, none)] == [False, True, False]
