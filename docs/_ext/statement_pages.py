@@ -18,7 +18,8 @@ INTRODUCTION = """# Statements of the papers
 
 The theorems, lemmas, propositions and corollaries of the papers, and the definitions, remarks and
 numbered equations that state something of their own: each in our words, with what checks it. Steps
-of derivations and plain notation are left out. The rows are `src/finitewidth/papers/*/statements.yaml`.
+of derivations and plain notation are left out. The rows are
+`src/finitewidth/papers/*/statements.yaml`.
 
 - A *claim* is judged by every run; the report has its verdict, also beside the statement on the
   page of its paper.
@@ -89,6 +90,6 @@ def _result(check: Check, errata: dict[str, Erratum]) -> str:
         confirmed = ", confirmed" if erratum.check else ""
         return f"erratum {check.value}: {erratum.kind}{confirmed}"
     if check.kind == TEST:
-        file = check.value.partition("::")[0]
+        file = Path(check.value.partition("::")[0]).name
         return f"test “{check.words}” holds (`{file}`)"
     return f"*missing*: {in_markdown(check.value)}"
