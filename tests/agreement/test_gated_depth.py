@@ -195,6 +195,8 @@ def test_best_depths_of_the_papers():
     depths = (2, 4, 6, 8, 12, 16, 20)
     assert best_depth(200, 25, 0.5, depths) == 8
     assert best_depth(200, 500, 0.5, depths) == 12
+    flat = [effective_rank(200, depth, 500, 0.5) for depth in (8, 10, 12, 16)]
+    assert flat == pytest.approx([183.9, 185.8, 184.6, 180.6], abs=0.06)
 
 
 def squares_by_convolution(depth, width, mu, different):

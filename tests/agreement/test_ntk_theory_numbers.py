@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from finitewidth.kernels.gated_depth import best_depth, best_depth_of_wide, effective_rank
 from finitewidth.kernels.gated_moments import (
     leading_variance,
     unit_counts,
@@ -246,3 +247,19 @@ def test_variances_of_networks_with_all_gates_open(row):
         assert_printed(row[f"w = {width}, times w"], times_width[width])
     for power in (2, 3):
         assert_printed(row[f"over L^{power} at w = 1024"], times_width[1024] / depth**power)
+
+
+@pytest.mark.parametrize("row", table("best_depth"), ids=first_cells)
+def test_best_depths_of_random_gates(row):
+    samples = int(row["n"].replace(",", ""))
+    width = int(row["w"].replace(",", ""))
+    mu = float(row["mu"])
+    depths = range(2, 61)
+    best = best_depth(samples, width, mu, depths)
+    ranks = [effective_rank(samples, depth, width, mu) for depth in depths]
+    largest = max(ranks)
+    near = [depth for depth, rank in zip(depths, ranks, strict=True) if rank >= 0.99 * largest]
+    assert [int(row["best depth"]), int(row["within 1 % from"])] == [best, near[0]]
+    assert int(row["to"]) == near[-1]
+    assert_printed(row["effective rank"], largest)
+    assert_printed(row["cube root"], best_depth_of_wide(samples, mu))
