@@ -7,7 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from finitewidth.kernels.gated_depth import best_depth, best_depth_of_wide, effective_rank
+from finitewidth.kernels.gated_depth import (
+    best_depth,
+    best_depth_of_wide,
+    effective_rank,
+    scale_free_rank,
+)
 from finitewidth.kernels.gated_moments import (
     leading_variance,
     unit_counts,
@@ -263,3 +268,11 @@ def test_best_depths_of_random_gates(row):
     assert int(row["to"]) == near[-1]
     assert_printed(row["effective rank"], largest)
     assert_printed(row["cube root"], best_depth_of_wide(samples, mu))
+
+
+@pytest.mark.parametrize("row", table("narrow_best_depth"), ids=first_cells)
+def test_best_depths_without_the_scale(row):
+    network = int(row["n"]), int(row["w"]), float(row["mu"])
+    depths = range(2, 61)
+    assert int(row["best depth of R"]) == best_depth(*network, depths)
+    assert int(row["of R_0"]) == best_depth(*network, depths, scale_free_rank)

@@ -8,18 +8,20 @@ with the depth too, and lowers the effective rank. The papers say so without num
 2 and 3); the numbers follow from the exact second moments, see docs/theory.md, section 12.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from finitewidth.common.shapes import Float
 from finitewidth.kernels.gated_moments import SIGNED, value_kernel_moments
 
+Rank = Callable[[int, int, int, float], float]  # of samples, depth, width and mu
+
 
 def random_gate_counts(depth: int, width: int, mu: float) -> Float[np.ndarray, "layers 3 2 1 1"]:
-    """Return the means of `unit_counts` over random gates, (L-1, 3, 2, 1, 1), with L = ``depth``.
+    """Return the means of `gated_moments.unit_counts` over random gates, (L-1, 3, 2, 1, 1).
 
-    The third axis is an input with itself, and two different inputs. Units are independent, so
+    L is ``depth``. The third axis is an input with itself, and two different inputs. Units are independent, so
     that two different units are open with the product of their probabilities.
     """
     open_for_both = np.array([mu, mu**2])
@@ -61,11 +63,53 @@ def effective_rank(
     return float(samples / (same + (samples - 1) * different))
 
 
+def scale_free_rank(
+    samples: int, depth: int, width: int, mu: float, *, kurtosis: float = SIGNED
+) -> float:
+    """Return E[(tr K)^2] / E[tr K^2], which is (A + (n - 1) C) / (A + (n - 1) B).
+
+    Networks that differ by a factor of K only have the `effective_rank` of K times a number below
+    1, and the scale-free rank of K. Both ranks tend to the same limit at infinite width.
+    """
+    same, different = second_moments(depth, width, mu, kurtosis=kurtosis)
+    product = mean_product(depth, width, mu, kurtosis=kurtosis)
+    others = samples - 1
+    return float((same + others * product) / (same + others * different))
+
+
+def mean_product(depth: int, width: int, mu: float, *, kurtosis: float = SIGNED) -> float:
+    """Return C = E[K_ss K_tt] / E[K_ss]^2 of two inputs s and t.
+
+    The recursion is that of `value_kernel_moments`, with tr M tr M' in place of (tr M)^2, where M
+    and M' belong to the two inputs. See docs/theory.md, section 12.
+    """
+    counts = random_gate_counts(2, width, mu)[0, :, 1, 0, 0]
+    both, pairs, cross = counts / (mu * width) ** 2
+    # means of (tr M tr M', tr M M', tr M M'^T, sum_j M_jj M'_jj) after one more layer
+    step = np.diag([cross, pairs, pairs, 0]) + both * np.array([1, 1, 1, kurtosis - 3])
+    below = np.ones(4)  # the input
+    inside = np.array([both + cross, both, both, both])  # the gates of one layer
+    ends = np.zeros(depth)  # below or above a layer of weights, for 0 to L-1 hidden layers
+    between = np.zeros(depth)  # between two layers of weights, for 1 to L hidden layers
+    for layers in range(depth):
+        ends[layers] = below[0]
+        between[layers] = inside[0]
+        below = step @ below
+        inside = step @ inside
+    # each layer with itself, and then each pair of different layers
+    both_ends = np.convolve(ends, ends)[:depth]
+    total = both_ends[-1] + 2 * both_ends[:-1] @ between[:-1][::-1]
+    return float(total / depth**2)
+
+
 def best_depth(
-    samples: int, width: int, mu: float, depths: Sequence[int], *, kurtosis: float = SIGNED
+    samples: int, width: int, mu: float, depths: Sequence[int], rank: Rank = effective_rank
 ) -> int:
-    """Return the depth of the largest `effective_rank`, the smallest one if several are equal."""
-    ranks = [effective_rank(samples, depth, width, mu, kurtosis=kurtosis) for depth in depths]
+    """Return the depth of the largest ``rank``, the smallest one if several are equal.
+
+    ``rank`` is `effective_rank` or `scale_free_rank`.
+    """
+    ranks = [rank(samples, depth, width, mu) for depth in depths]
     return depths[int(np.argmax(ranks))]
 
 
