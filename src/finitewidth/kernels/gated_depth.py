@@ -21,8 +21,8 @@ Rank = Callable[[int, int, int, float], float]  # of samples, depth, width and m
 def random_gate_counts(depth: int, width: int, mu: float) -> Float[np.ndarray, "layers 3 2 1 1"]:
     """Return the means of `gated_moments.unit_counts` over random gates, (L-1, 3, 2, 1, 1).
 
-    L is ``depth``. The third axis is an input with itself, and two different inputs. Units are independent, so
-    that two different units are open with the product of their probabilities.
+    L is ``depth``. The third axis is an input with itself, and two different inputs. Units are
+    independent, so that two different units are open with the product of their probabilities.
     """
     open_for_both = np.array([mu, mu**2])
     different_units = width * (width - 1)
