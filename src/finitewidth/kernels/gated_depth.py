@@ -68,8 +68,8 @@ def scale_free_rank(
 ) -> float:
     """Return E[(tr K)^2] / E[tr K^2], which is (A + (n - 1) C) / (A + (n - 1) B).
 
-    Networks that differ by a factor of K only have the `effective_rank` of K times a number below
-    1, and the scale-free rank of K. Both ranks tend to the same limit at infinite width.
+    If the kernels of networks differ by a factor only, it is the rank of each of them, and
+    `effective_rank` is smaller. Both ranks have the same limit at infinite width.
     """
     same, different = second_moments(depth, width, mu, kurtosis=kurtosis)
     product = mean_product(depth, width, mu, kurtosis=kurtosis)
@@ -85,7 +85,7 @@ def mean_product(depth: int, width: int, mu: float, *, kurtosis: float = SIGNED)
     """
     counts = random_gate_counts(2, width, mu)[0, :, 1, 0, 0]
     both, pairs, cross = counts / (mu * width) ** 2
-    # means of (tr M tr M', tr M M', tr M M'^T, sum_j M_jj M'_jj) after one more layer
+    # matrix of one layer for the means of (tr M tr M', tr M M', tr M M'^T, sum_j M_jj M'_jj)
     step = np.diag([cross, pairs, pairs, 0]) + both * np.array([1, 1, 1, kurtosis - 3])
     below = np.ones(4)  # the input
     inside = np.array([both + cross, both, both, both])  # the gates of one layer
