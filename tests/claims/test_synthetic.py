@@ -11,14 +11,11 @@ MODULES = {e.name: e.module for paper in DECLARED for e in paper.experiments}
 
 
 def table_of(reference):
-    """The table that a reference such as ``trust_depth.curves`` names; None if it has no columns.
-
-    Trainings have none, and neither have experiments that do not name them yet.
-    """
+    """The table that a reference such as ``trust_depth.curves`` names; None of a training."""
     job, name = reference.split(".")
     if job not in MODULES:
         return None
-    return getattr(import_module(MODULES[job]), "TABLES", {}).get(name)
+    return import_module(MODULES[job]).TABLES[name]
 
 
 @pytest.mark.parametrize("made", [0, 1], ids=["supporting", "contradicting"])

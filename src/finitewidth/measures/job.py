@@ -75,10 +75,7 @@ def run_experiment(
         if name == WEIGHTS:
             result_files.write_arrays(path, **tables[name])
         else:
-            rows = tables[name]
-            if hasattr(experiment, "TABLES"):
-                rows = experiment.TABLES[name].checked_all(rows)
-            result_files.write_table(path, rows)
+            result_files.write_table(path, experiment.TABLES[name].checked_all(tables[name]))
     return facts
 
 

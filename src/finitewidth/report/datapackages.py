@@ -98,7 +98,7 @@ def _experiment_resources(
     inputs: Sequence[str],
 ) -> list[dict[str, Any]]:
     """The descriptions of the tables of one experiment."""
-    described: dict[str, Table] = getattr(import_module(module), "TABLES", {})
+    described: dict[str, Table] = import_module(module).TABLES
     resources = []
     for name, table in described.items():
         if name not in tables:  # of a job that shares its module with others, and makes fewer

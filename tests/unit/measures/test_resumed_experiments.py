@@ -9,6 +9,7 @@ import pytest
 
 from finitewidth.measures.job import run_experiment
 from finitewidth.records import result_files
+from finitewidth.records.tables import Table, number
 
 MODULE = "an_experiment_of_two_parts"
 
@@ -32,6 +33,7 @@ def parts(monkeypatch):
 
     module = ModuleType(MODULE)
     module.measure = measure
+    module.TABLES = {"rows": Table(number("value", "setting and length of the part"))}
     monkeypatch.setitem(sys.modules, MODULE, module)
     return computed
 
