@@ -38,9 +38,8 @@ class Downloads:
     def put(self, file: str | Path, compress: bool = True) -> Download | None:
         """Copy a file; None if it does not exist, or if it is not what its job wrote.
 
-        Text files above `LARGE` are compressed, SVG files to ``.svgz``, which drawing programs can
-        open; with ``compress=False`` none is. A log is renamed to ``.log.txt``, which browsers
-        display.
+        Text files above `LARGE` are compressed; with ``compress=False`` none is. A log is renamed
+        to ``.log.txt``, which browsers display, as they do SVG files that are not compressed.
         """
         file = Path(file)
         if file not in self._copies:
@@ -49,11 +48,11 @@ class Downloads:
         return self._copies[file]
 
     def _copy(self, file: Path, compress: bool) -> Download:
-        is_text = file.suffix not in (".png", ".pdf", ".npz")
+        is_text = file.suffix not in (".png", ".pdf", ".svg", ".npz")
         compress = compress and is_text and file.stat().st_size > LARGE
         suffix = ".txt" if file.suffix == ".log" else ""
         if compress:
-            suffix += "z" if file.suffix == ".svg" else ".gz"
+            suffix += ".gz"
         href = f"files/{file.relative_to(self._results).as_posix()}{suffix}"
         target = self._folder / href
         target.parent.mkdir(parents=True, exist_ok=True)

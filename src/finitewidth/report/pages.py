@@ -296,8 +296,8 @@ def _copies(artifact: Artifact, downloads: Downloads) -> dict[str, Download]:
     """Format -> the copy of the file of an artifact, without files that may not be shown."""
     copies = {}
     for kind, file in artifact.files.items():
-        # a data package names its files, so they keep their names; browsers open plain SVG only
-        copy = downloads.put(file, compress=kind not in ("csv", "svg"))
+        # a data package names its files, so they keep their names
+        copy = downloads.put(file, compress=kind != "csv")
         if copy:
             copies[kind] = copy
     return copies

@@ -108,7 +108,7 @@ def test_the_shelf_copies_once_compresses_large_text_and_shows_logs(tmp_path):
     assert downloads.put(results / "large.csv") is large
     assert downloads.put(results / "missing.csv") is None
     (results / "large.svg").write_text("<g/>" * LARGE)
-    assert downloads.put(results / "large.svg").href == "files/large.svgz"
+    assert downloads.put(results / "large.svg").href == "files/large.svg"
 
 
 def test_a_data_file_keeps_its_name(tmp_path):
